@@ -18,10 +18,9 @@ from ..load.sql import rows_of_files
 from ..load.storage import Storage
 from ..load.store import Store
 from ..load.write import TableWriter
-from ..tables import RECORDS, STORED, UNDECODED
-from .rewrite import Rewriter, repeated
+from ..tables import RECORDS, UNDECODED
+from .rewrite import TABLES, Rewriter, repeated
 
-_TABLES = {table.name: table for table in STORED}
 _DECODED = frozenset(STORED_FROM_RECORDS)
 
 Folders = dict[str, list[DataFile]]
@@ -45,7 +44,7 @@ def decode_again(store: Store) -> int:
         old = _by_folder(file for file in snapshot.all_files() if file.table in _DECODED)
         rewriter.view("sources", RECORDS, records)
         for folder in sorted(new.keys() | old.keys()):
-            table = _TABLES[folder.partition("/")[0]]
+            table = TABLES[folder.partition("/")[0]]
             rewriter.view("old", table, old[folder])
             paths = (str(Path(scratch, file.path)) for file in new[folder])
             rewriter.run(f"create or replace temp view new as {rows_of_files(table, paths)}")
@@ -69,7 +68,7 @@ def _decode(store: Store, records: list[DataFile], scratch: str) -> tuple[Folder
             for batch in read_rows(store.storage, RECORDS, file.path):
                 for name, rows in split(decode_batch(batch)).items():
                     if rows.num_rows:
-                        writer.add(_TABLES[name], rows)
+                        writer.add(TABLES[name], rows)
                     if name == UNDECODED.name:
                         undecoded += len(rows["reason"].drop_null())
     return _by_folder(writer.files), undecoded

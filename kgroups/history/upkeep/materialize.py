@@ -22,12 +22,10 @@ has more partitions now), queries read all commits, and the next step begins aga
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..load.manifest import MATERIALIZED, DataFile, Entry, Snapshot
 from ..load.sql import sql_literal
-from ..load.storage import Storage
 from ..load.store import Store
 from ..materialized import horizon, literals
 from ..tables import (
@@ -60,15 +58,25 @@ select *, (sum(rows) over (partition by log_partition order by place) - rows) //
 create temp table reached as select log_partition, cut from open_since;
 create temp table samples as select distinct sampled_at from heads where sampled_at is not null;
 create temp table standing as from open_commits;
-create temp table new_kept as from standing limit 0;
-create temp table new_buckets as select * from finished_buckets limit 0;
 """
 
-_CHUNK = """
+_NEW = """
+create temp table new_kept as from standing limit 0;
+create temp table new_buckets as from finished_buckets limit 0;
+"""
+
+_NEXT = "create or replace temp table next_standing as from standing limit 0;"
+
+_NEW_COMMITS = """
+create or replace temp view new_commits as
+select all_commits.* from all_commits join places using (log_partition)
+where log_offset // $width between first_place and last_place;
+"""
+
+_CHUNK = f"""
 create or replace temp table places as
 select log_partition, min(place) as first_place, max(place) as last_place from chunks where chunk = $chunk group by all;
-
-$new_commits
+{_NEW_COMMITS}
 create or replace temp table cuts as
 with ends as (
     select log_partition, max(epoch_us(log_time)) as last_us from (
@@ -90,13 +98,7 @@ with sizes as (
 ), numbered as (select "group", (sum(rows) over (order by "group") - rows) // $rows as slice from sizes)
 select slice, min("group") as first_group, max("group") as last_group from numbered group by all;
 
-create or replace temp table next_standing as from standing limit 0;
-"""
-
-_NEW_COMMITS = """
-create or replace temp view new_commits as
-select all_commits.* from all_commits join places using (log_partition)
-where log_offset // $width between first_place and last_place;
+{_NEXT}
 """
 
 _ARRIVED = """
@@ -212,12 +214,6 @@ _OF_TASKS = (
 _ADDED_TO = ("next_standing", "new_kept", "new_buckets")
 """What the slices add rows to."""
 
-_EMPTY = """
-create temp table next_standing as from standing limit 0;
-create temp table new_kept as from standing limit 0;
-create temp table new_buckets as from finished_buckets limit 0;
-"""
-
 TASKS = 64
 """Maximum number of tasks of a chunk."""
 
@@ -227,6 +223,11 @@ _RESULTS = ((KEPT_COMMITS, "new_kept"), (OPEN_COMMITS, "standing"), (FINISHED_BU
 def _of_log() -> list[str]:
     """Return the relations that :data:`_OF_SLICES` use, and that are computed for the whole log."""
     return [name for name in relations(["commit_buckets"]) if name not in (*_OF_SLICES, _RECENT)]
+
+
+def _define(rewriter: Rewriter, names: Iterable[str], at: int) -> None:
+    for name in names:
+        rewriter.define(name, fill(relations([name])[name], literals(sql_literal, at)))
 
 
 class Slices(NamedTuple):
@@ -241,21 +242,18 @@ class Slices(NamedTuple):
     at: int
 
 
-def compute_alone(storage: Storage, cluster: str, lent: Mapping[str, str], slices: Slices) -> dict[str, Any]:
-    """Compute slices in a process of its own; return the paths of what it lends."""
-    with Rewriter(Store(storage.location, cluster)) as rewriter:
-        rewriter.borrow(lent)
-        rewriter.view("all_commits", COMMITS, slices.commits)
-        rewriter.run(fill(_NEW_COMMITS, slices.values) + _EMPTY)
-        _compute(rewriter, slices)
-        return rewriter.lend(_ADDED_TO)
+def _compute_alone(rewriter: Rewriter, slices: Slices) -> dict[str, str]:
+    """Compute slices in another process; return the paths of what it lends."""
+    rewriter.view("all_commits", COMMITS, slices.commits)
+    rewriter.run(fill(_NEW_COMMITS, slices.values) + _NEW + _NEXT)
+    _compute(rewriter, slices)
+    return rewriter.lend(_ADDED_TO)
 
 
 def _compute(rewriter: Rewriter, slices: Slices) -> None:
     for number in slices.numbers:
         rewriter.run(fill(_ARRIVED, {**slices.values, "slice": str(number)}))
-        for name in _OF_SLICES:
-            rewriter.define(name, fill(relations([name])[name], literals(sql_literal, slices.at)))
+        _define(rewriter, _OF_SLICES, slices.at)
         rewriter.run(fill(_MARKED, slices.values) + _ADDED)
 
 
@@ -275,10 +273,10 @@ def materialize(store: Store, stopped: Callable[[], bool] = lambda: False, elsew
     if not new or at is None:
         return 0
     with Rewriter(store, stopped) as rewriter:
-        files = _Step(rewriter, store, snapshot, done, at, elsewhere).run() if done else None
+        files = _Step(rewriter, snapshot, done, at, elsewhere).run() if done else None
         if files is None:
             start, new = -1, snapshot.split_files(COMMITS, -1)[1]
-            files = _Step(rewriter, store, snapshot, None, at, elsewhere).run()
+            files = _Step(rewriter, snapshot, None, at, elsewhere).run()
         if files is None:
             return 0
         replaces = [number for number, entry in snapshot.entries.items() if entry.kind == MATERIALIZED]
@@ -293,15 +291,9 @@ class _Step:
     """One step: from what is materialized, and the entries after it, to what is to be."""
 
     def __init__(
-        self,
-        rewriter: Rewriter,
-        store: Store,
-        snapshot: Snapshot,
-        done: Entry | None,
-        at: int,
-        elsewhere: Elsewhere | None,
+        self, rewriter: Rewriter, snapshot: Snapshot, done: Entry | None, at: int, elsewhere: Elsewhere | None
     ) -> None:
-        self._rewriter, self._store, self._snapshot, self._done, self._at = rewriter, store, snapshot, done, at
+        self._rewriter, self._snapshot, self._done, self._at = rewriter, snapshot, done, at
         self._elsewhere = elsewhere
         self._start = done.through if done else -1
 
@@ -322,11 +314,11 @@ class _Step:
         rewriter.view(UNDECODED.name, UNDECODED, snapshot.files(UNDECODED))
         rewriter.view(OPEN_COMMITS.name, OPEN_COMMITS, self._old(OPEN_COMMITS))
         rewriter.view(FINISHED_BUCKETS.name, FINISHED_BUCKETS, [])
-        self._define(["open_since"], before or 0)
+        _define(rewriter, ["open_since"], before or 0)
         late = relations(["late_commits"])["late_commits"]
         if rewriter.value(f"select exists (from ({late})) or exists ({_MOVED})"):
             return None
-        self._define(_of_log(), self._at)
+        _define(rewriter, _of_log(), self._at)
         rewriter.define("all_rounds", _ROUNDS)
         self._process(new[COMMITS], first)
         found = [*self._merged(KEPT_COMMITS), *self._merged(FINISHED_BUCKETS)]
@@ -344,28 +336,21 @@ class _Step:
         values = literals(sql_literal, self._at) | {
             "rows": str(ROWS), "chunk_rows": str(chunk_rows), "width": str(max(1, ROWS // 16)), "first": str(first),
         }  # fmt: skip
-        rewriter.run(fill(_PREPARED, values))
+        rewriter.run(fill(_PREPARED, values) + _NEW)
         for chunk in range(rewriter.value("select max(chunk) + 1 from chunks")):
-            new_commits = fill(_NEW_COMMITS, values)
-            rewriter.run(fill(_CHUNK, values | {"chunk": str(chunk), "new_commits": new_commits}))
+            rewriter.run(fill(_CHUNK, values | {"chunk": str(chunk)}))
             numbers = rewriter.column("select slice::bigint from slices order by slice")
             slices = Slices(numbers, tuple(commits), values, self._at)
             if self._elsewhere is None:
                 _compute(rewriter, slices)
             else:
-                self._compute_elsewhere(slices, self._elsewhere)
+                self._compute_elsewhere(self._elsewhere, slices)
             rewriter.run(_CHUNK_DONE)
 
-    def _compute_elsewhere(self, slices: Slices, elsewhere: Elsewhere) -> None:
-        rewriter, store = self._rewriter, self._store
+    def _compute_elsewhere(self, elsewhere: Elsewhere, slices: Slices) -> None:
         tasks = [slices._replace(numbers=slices.numbers[at::TASKS]) for at in range(min(TASKS, len(slices.numbers)))]
-        with rewriter.lent([*_of_log(), *_OF_TASKS]) as lent:
-            for added in elsewhere(partial(compute_alone, store.storage, store.cluster, lent), tasks):
-                rewriter.take(added)
-
-    def _define(self, names: Iterable[str], at: int) -> None:
-        for name in names:
-            self._rewriter.define(name, fill(relations([name])[name], literals(sql_literal, at)))
+        for added in self._rewriter.run_elsewhere(elsewhere, _compute_alone, tasks, [*_of_log(), *_OF_TASKS]):
+            self._rewriter.take(added)
 
     def _old(self, table: Table) -> list[DataFile]:
         return [file for file in self._done.files if file.table == table.name] if self._done else []

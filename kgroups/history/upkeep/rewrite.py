@@ -106,15 +106,22 @@ class Elsewhere(Protocol):
     def __call__(self, function: Callable[[_T], dict[str, Any]], tasks: Sequence[_T]) -> Sequence[dict[str, Any]]: ...
 
 
-def rewrite_alone(storage: Storage, cluster: str, lent: Mapping[str, str], part: Part) -> dict[str, Any]:
-    """Rewrite one part in a process of its own; return the result as JSON.
-
-    :param lent: as returned by :meth:`Rewriter.lend`: what the query reads besides ``part``.
-    """
+def _run_alone(
+    function: Callable[[Rewriter, _T], dict[str, Any]],
+    storage: Storage,
+    cluster: str,
+    lent: Mapping[str, str],
+    task: _T,
+) -> dict[str, Any]:
+    """Run a function for a task in a process of its own, with the relations that the first process has lent."""
     with Rewriter(Store(storage.location, cluster)) as rewriter:
         rewriter.borrow(lent)
-        found = rewriter.rewrite(part)
-        return {"files": [file._asdict() for file in found.files], "counts": found.counts}
+        return function(rewriter, task)
+
+
+def _rewrite(rewriter: Rewriter, part: Part) -> dict[str, Any]:
+    found = rewriter.rewrite(part)
+    return {"files": [file._asdict() for file in found.files], "counts": found.counts}
 
 
 class Rewriter:
@@ -230,16 +237,27 @@ class Rewriter:
             yield from map(self.rewrite, parts)
             return
         largest_first = sorted(parts, key=lambda part: -part.rows)
-        storage = self._store.storage
-        with self.lent(relations) as lent:
-            for part, result in zip(
-                largest_first,
-                elsewhere(partial(rewrite_alone, storage, self._store.cluster, lent), largest_first),
-                strict=True,
-            ):
-                files = tuple(DataFile(**file) for file in result["files"])
-                self._written += (file for file in files if file not in part.files)
-                yield Rewritten(part, files, result["counts"])
+        results = self.run_elsewhere(elsewhere, _rewrite, largest_first, relations)
+        found = [
+            Rewritten(part, tuple(DataFile(**file) for file in result["files"]), result["counts"])
+            for part, result in zip(largest_first, results, strict=True)
+        ]
+        self._written += (file for each in found for file in each.files if file not in each.part.files)
+        yield from found
+
+    def run_elsewhere(
+        self,
+        elsewhere: Elsewhere,
+        function: Callable[[Rewriter, _T], dict[str, Any]],
+        tasks: Sequence[_T],
+        relations: Sequence[str],
+    ) -> Sequence[dict[str, Any]]:
+        """Run a function for each task in another process, with its own rewriter and relations of this one."""
+        storage, lent = self._store.storage, self.lend(relations)
+        try:
+            return elsewhere(partial(_run_alone, function, storage, self._store.cluster, lent), tasks)
+        finally:
+            self._discard(lent)
 
     def lend(self, names: Iterable[str]) -> dict[str, str]:
         """Write relations to files of the store, for other processes; return their paths by name.
@@ -255,15 +273,6 @@ class Rewriter:
                     for batch in batches:
                         writer.write_batch(batch)
         return lent
-
-    @contextmanager
-    def lent(self, names: Iterable[str]) -> Iterator[dict[str, str]]:
-        """Lend relations within the context."""
-        lent = self.lend(names)
-        try:
-            yield lent
-        finally:
-            self._discard(lent)
 
     def borrow(self, lent: Mapping[str, str]) -> None:
         """Define relations that another process has lent."""
