@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -215,7 +215,7 @@ class Translate(OffsetOperation[Step]):
         self.arrived.update(step.group for step in steps if step.foreign)
         joined = [each for each in planned.failures if each.error == Code.non_empty_group.name.upper()]
         self.arrived.update(each.name for each in joined)
-        if self.again:  # what --follow waits for is no failure
+        if self.again:  # what --follow waits for is not a failure
             notices = (
                 f"group '{each.name}' has members on the target: it is left alone from now on" for each in joined
             )
@@ -379,33 +379,23 @@ def _held(
 
 def _ahead(steps: Iterable[Step]) -> list[Failure]:
     """Return a failure for each group that is further on the target: it went on there, or it would lose records."""
-    numbers = Counter(step.group for step in steps if step.ahead)
-    return [
-        Failure(
-            Scope.GROUP,
-            group,
-            f"{count(number, 'offset')} of the target {'is' if number == 1 else 'are'} further, and not moved back",
-            reason=Reason.NOT_APPLICABLE,
-            hint="if the group did not go on there, kgroups parity shows what it would lose",
-        )
-        for group, number in numbers.items()
-    ]
+    return _failures(
+        Counter(step.group for step in steps if step.ahead),
+        lambda n: f"{count(n, 'offset')} of the target {'is' if n == 1 else 'are'} further, and not moved back",
+        "if the group did not go on there, kgroups parity shows what it would lose",
+    )
 
 
 def _foreign(steps: Iterable[Step]) -> list[Failure]:
     """Return a failure for each group with offsets on the target that translate did not write: it went on there."""
-    numbers = Counter(step.group for step in steps if step.foreign and not step.ahead)
-    return [
-        Failure(
-            Scope.GROUP,
-            group,
-            f"translate did not write {count(number, 'offset')} of the target, and does not overwrite "
-            f"{'it' if number == 1 else 'them'}: the group, or another tool, went on there",
-            reason=Reason.NOT_APPLICABLE,
-            hint="if these offsets are not needed, add --overwrite; if MirrorMaker 2 syncs them, add --mm2",
-        )
-        for group, number in numbers.items()
-    ]
+    return _failures(
+        Counter(step.group for step in steps if step.foreign and not step.ahead),
+        lambda n: (
+            f"translate did not write {count(n, 'offset')} of the target, and does not overwrite "
+            f"{'it' if n == 1 else 'them'}: the group, or another tool, went on there"
+        ),
+        "if these offsets are not needed, add --overwrite; if MirrorMaker 2 syncs them, add --mm2",
+    )
 
 
 def _skips(steps: Iterable[Step]) -> list[Failure]:
@@ -414,14 +404,19 @@ def _skips(steps: Iterable[Step]) -> list[Failure]:
     for step in steps:
         if step.note is None and step.translated.translation.others:
             numbers[step.group] += step.translated.translation.others
+    return _failures(
+        numbers,
+        lambda n: (
+            f"it would skip {count(n, 'record')} of other producers in the copy, before the last one that it read"
+        ),
+        "if the group does not need these records, add --skip-others; else, process them separately",
+    )
+
+
+def _failures(numbers: Mapping[GroupId, int], text: Callable[[int], str], hint: str) -> list[Failure]:
+    """Return a failure for each group, with a text about its number of offsets or records."""
     return [
-        Failure(
-            Scope.GROUP,
-            group,
-            f"it would skip {count(number, 'record')} of other producers in the copy, before the last one that it read",
-            reason=Reason.NOT_APPLICABLE,
-            hint="if the group does not need these records, add --skip-others; else, process them separately",
-        )
+        Failure(Scope.GROUP, group, text(number), reason=Reason.NOT_APPLICABLE, hint=hint)
         for group, number in numbers.items()
     ]
 

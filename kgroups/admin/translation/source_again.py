@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from kgroups.errors import Reason
 from kgroups.model.groups import Group, GroupId
-from kgroups.model.offsets import place_name
+from kgroups.model.offsets import Commit, place_name
 from kgroups.model.operations.committing import pending_words
 from kgroups.model.outcome import NOT_FOUND, Failure, Outcome, Scope
 from kgroups.net.cluster import Cluster
@@ -75,10 +75,11 @@ def _created_again(offsets: Collection[TopicPartition], before: Topics, now: Top
 
 
 def _changed(
-    offsets: Mapping[TopicPartition, int], commits: Mapping[TopicPartition, object], live: bool
+    offsets: Mapping[TopicPartition, int], commits: Mapping[TopicPartition, Commit | None], live: bool
 ) -> TopicPartition | None:
     for pair, offset in sorted(offsets.items()):
-        now = getattr(commits.get(pair), "offset", -1)
+        commit = commits.get(pair)
+        now = commit.offset if commit else -1
         if now < offset or (now > offset and not live):
             return pair
     return None
