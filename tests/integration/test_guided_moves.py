@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kgroups.config.settings import ClientSettings, parse_bootstrap
-from kgroups.sandbox import Sandbox
 from kgroups.sandbox.topics import make_topics
 from tests.integration.asking import run_here
-from tests.integration.conftest import calm
 from tests.integration.test_reported_moves import (
     EARLIER,
     Pair,
@@ -21,6 +18,7 @@ from tests.integration.test_reported_moves import (
     next_record,
     numbered,
     offsets,
+    pair_of,
     write,
 )
 from tests.integration.versions import MAIN
@@ -31,12 +29,8 @@ LOG = numbered(60)
 @pytest.fixture(scope="module")
 def pair(require_kafka: Callable[[str], None]) -> Iterator[Pair]:
     require_kafka(MAIN)
-    name = f"pytest-{os.getpid()}-guided"
-    with (
-        Sandbox.up(MAIN, name=f"{name}-source", properties=calm(MAIN)) as source,
-        Sandbox.up(MAIN, name=f"{name}-target", properties=calm(MAIN)) as target,
-    ):
-        yield Pair(source, target)
+    with pair_of(MAIN, MAIN, "guided") as made:
+        yield made
 
 
 def test_restored_copy_is_used_after_the_old_cluster_is_gone(pair: Pair, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -78,16 +79,23 @@ class Pair(NamedTuple):
             assert ours == theirs, (partition, ours, theirs)
 
 
+@contextmanager
+def pair_of(source: str, target: str, name: str) -> Iterator[Pair]:
+    """Start two clusters of these versions."""
+    name = f"pytest-{os.getpid()}-{name}"
+    with (
+        Sandbox.up(source, name=f"{name}-source", properties=calm(source)) as one,
+        Sandbox.up(target, name=f"{name}-target", properties=calm(target)) as other,
+    ):
+        yield Pair(one, other)
+
+
 @pytest.fixture(scope="module")
 def pair(require_kafka: Callable[[str], None]) -> Iterator[Pair]:
     require_kafka(OLD)
     require_kafka(MAIN)
-    name = f"pytest-{os.getpid()}-reported"
-    with (
-        Sandbox.up(OLD, name=f"{name}-source", properties=calm(OLD)) as source,
-        Sandbox.up(MAIN, name=f"{name}-target", properties=calm(MAIN)) as target,
-    ):
-        yield Pair(source, target)
+    with pair_of(OLD, MAIN, "reported") as made:
+        yield made
 
 
 def write(sandbox: Sandbox, topic: str, partition: int, records: Iterable[Record]) -> None:
