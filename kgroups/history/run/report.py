@@ -80,7 +80,7 @@ def run_report(
 
     :param verdicts: the file with the verdicts about the migration of groups.
     :raises UsageError: if ``since`` is not before ``until``, or ``path`` is a file that is not a report.
-    :raises HistoryError: if there is no store, it cannot be read, or the verdicts are about other clusters.
+    :raises HistoryError: if the store does not exist or cannot be read, or if the verdicts are about other clusters.
     """
     since, until = span
     check_span(since, until)

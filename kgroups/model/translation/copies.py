@@ -99,7 +99,7 @@ class Place(NamedTuple):
     twice: int = 0
     surplus: int = 0
     others: int = 0
-    """How many records before the offset were seen that are no copies: the group skips them."""
+    """How many records before the offset were seen that are not copies: the group skips them."""
 
 
 class Unplaced(NamedTuple):
@@ -242,7 +242,7 @@ class _Labels:
     def others_before(self, end: int, window: Window) -> int:
         """Return how many unknown records are between copies of two records that follow each other in the source.
 
-        Where the source has no record between them, and lost none, these are no copies. Others may be.
+        Where the source has no record between them, and lost none, these are not copies. Others may be.
         """
         found, between, last = 0, 0, None
         for at in range(end + 1):

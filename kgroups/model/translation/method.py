@@ -63,7 +63,7 @@ class Translation(NamedTuple):
     twice: int = 0
     """How many records were found again after the offset, read ones among them: the copier wrote them twice."""
     others: int = 0
-    """How many records before the offset were seen that are no copies: the group skips them."""
+    """How many records before the offset were seen that are not copies: the group skips them."""
 
     @property
     def read_again(self) -> int | None:
